@@ -63,6 +63,7 @@ export interface WireRequest {
   readonly method: string;
   /** The upstream's own path, without the mount. */
   readonly path: string;
+  /** Of the path, decoded. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   /** Lower-case names. */
@@ -94,10 +95,19 @@ function matchPath(pattern: readonly string[], wanted: readonly string[]): Recor
   const params: Record<string, string> = {};
   for (const [index, segment] of pattern.entries()) {
     const input = wanted[index] ?? '';
-    if (segment.startsWith(':')) params[segment.slice(1)] = input;
+    if (segment.startsWith(':')) params[segment.slice(1)] = decoded(input);
     else if (segment !== input) return null;
   }
   return params;
+}
+
+/** A segment as its sender meant it; as it came when it can't be decoded. */
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
 }
 
 /** The body as a JSON object; null when it is something else. */

@@ -157,7 +157,7 @@ async function get(
   { params, baseUrl }: WireRequest,
   fault: Fault | null,
 ): Promise<Answer> {
-  const id = decodeURIComponent(params['id'] ?? '');
+  const id = params['id'] ?? '';
   if (fault?.fault === 'lost') await runner.forget(id);
   const job = runner.get(id);
   if (job === null) return problem(404, 'ResourceNotFound', 'The specified resource task is not found.');
@@ -166,7 +166,7 @@ async function get(
 
 /** Of a task that waits it is the cancellation; one that runs can't be deleted. */
 async function remove(runner: JobRunner, { params }: WireRequest): Promise<Answer> {
-  const id = decodeURIComponent(params['id'] ?? '');
+  const id = params['id'] ?? '';
   const job = runner.get(id);
   if (job === null) return problem(404, 'ResourceNotFound', 'The specified resource task is not found.');
   if (job.state === 'running')

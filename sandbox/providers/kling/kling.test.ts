@@ -66,6 +66,7 @@ describe('a video', () => {
   it.each([
     ['text2video', {}, 'prompt'],
     ['text2video', { prompt: 'a fox', duration: 5 }, 'duration'],
+    ['text2video', { prompt: 'a fox', duration: '7' }, '5 or 10 seconds'],
     ['text2video', { prompt: 'a fox', aspect_ratio: '4:3' }, 'aspect_ratio'],
     ['image2video', { prompt: 'a fox' }, 'image and image_tail'],
     ['image2video', { image: `data:image/png;base64,${PIXEL}` }, 'base64'],
@@ -74,6 +75,20 @@ describe('a video', () => {
     const { status, body } = await start(action, asked);
     expect([status, body['code']]).toEqual([400, 1201]);
     expect(body['message']).toContain(named);
+  });
+
+  it('of any length is made by the third version', async () => {
+    const asked = { model_name: 'kling-v3', prompt: 'a fox', duration: '7' };
+    expect(await start('text2video', asked)).toMatchObject({ status: 200 });
+  });
+
+  it('is found by an id with any letters, and not by one that can not be read', async () => {
+    const own = 'mine: ä/50 %';
+    await start('text2video', { prompt: 'a fox', external_task_id: own });
+    expect(await task(`text2video/${encodeURIComponent(own)}`)).toMatchObject({
+      task_info: { external_task_id: own },
+    });
+    expect(await read('text2video/50%')).toMatchObject({ status: 404, body: { code: 1203 } });
   });
 
   it('tells a failure as a task that failed, in an answer that is itself fine', async () => {

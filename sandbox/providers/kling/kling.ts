@@ -107,7 +107,7 @@ async function query(
   request: WireRequest,
   fault: Fault | null,
 ): Promise<Answer> {
-  const id = decodeURIComponent(request.params['id'] ?? '');
+  const id = request.params['id'] ?? '';
   if (fault?.fault === 'lost') await runner.forget(id);
   const job = runner.list().find((other) => other.id === id || other.reference === id);
   if (job?.operation !== action) return refusal(1203, 'The requested resource does not exist');

@@ -31,7 +31,7 @@ const common = {
   negative_prompt: prompt.nullish(),
   cfg_scale: z.number().min(0).max(1).nullish(),
   mode: z.enum(['std', 'pro']).default('std'),
-  // Seconds are a string on this wire; models before v3 make 5 or 10.
+  // Seconds are a string on this wire.
   duration: z.enum(SECONDS).default('5'),
   sound: z.enum(['on', 'off']).nullish(),
   multi_shot: z.boolean().nullish(),
@@ -49,13 +49,22 @@ const common = {
   external_task_id: z.string().min(1).nullish(),
   callback_url: z.string().nullish(),
 };
+/** What a model of the first two versions makes. */
+const LENGTH = { message: 'this model makes 5 or 10 seconds', path: ['duration'] };
+
+function isItsLength(asked: { readonly model_name: string; readonly duration: string }): boolean {
+  return !/^kling-v[12](-|$)/.test(asked.model_name) || ['5', '10'].includes(asked.duration);
+}
+
 const base64Image = z.string().regex(/^[A-Za-z0-9+/]+={0,2}$/, 'File is not in a valid base64 format');
 const forms = {
-  text2video: z.object({
-    ...common,
-    prompt: prompt.min(1),
-    aspect_ratio: z.enum(['16:9', '9:16', '1:1']).default('16:9'),
-  }),
+  text2video: z
+    .object({
+      ...common,
+      prompt: prompt.min(1),
+      aspect_ratio: z.enum(['16:9', '9:16', '1:1']).default('16:9'),
+    })
+    .refine(isItsLength, LENGTH),
   image2video: z
     .object({
       ...common,
@@ -63,6 +72,7 @@ const forms = {
       image: base64Image.nullish(),
       image_tail: base64Image.nullish(),
     })
+    .refine(isItsLength, LENGTH)
     .refine(({ image, image_tail: tail }) => Boolean(image) || Boolean(tail), {
       message: 'image and image_tail cannot both be empty',
       path: ['image'],
