@@ -66,7 +66,10 @@ export async function cancelAttempt(
   const outcome = await callCancel(dependencies, context);
   if (outcome !== 'unanswered' || due.cancellingSeconds > dependencies.limits.cancelBudgetSeconds) {
     const failure: Failure = { code: 'LOST', message: MESSAGES[outcome], retryable: false };
-    await endAttempt(dependencies, due, { from: ['RUNNING'], failure, ending: ENDINGS[outcome] });
+    // What is done as one with others' work may still be stopped with it.
+    const isOpen = context.capability.sharedBy !== undefined && outcome !== 'cancelled';
+    const ending = isOpen ? 'unknown' : ENDINGS[outcome];
+    await endAttempt(dependencies, due, { from: ['RUNNING'], failure, ending });
     return null;
   }
   const failures = due.pollFailures + 1;
