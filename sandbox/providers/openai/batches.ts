@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
+import { toError } from '../../../platform/errors.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import { bytes, json, type Answer } from '../../http/answer.ts';
 import { readForm } from '../../http/multipart.ts';
@@ -201,7 +202,12 @@ export async function performBatch(tools: MediaTools, batch: Job, signal: AbortS
   for (const [index, text] of linesIn(content ?? Buffer.alloc(0)).entries()) {
     signal.throwIfAborted();
     const line = JSON.parse(text) as { custom_id: string; body: Record<string, unknown> };
-    const { status, body } = await answerLine(tools, { batch, index, line, signal });
+    const { status, body } = await answerLine(tools, { batch, index, line, signal }).catch(
+      (error: unknown) => {
+        signal.throwIfAborted();
+        return refused(refuse(500, toError(error).message));
+      },
+    );
     const response = { status_code: status, request_id: `req_${randomUUID()}`, body };
     const result = { id: `batch_req_${index}`, custom_id: line.custom_id, response, error: null };
     ended.push({ isGood: status < 400, text: `${JSON.stringify(result)}\n` });

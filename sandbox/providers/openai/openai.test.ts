@@ -199,6 +199,31 @@ test('two first requests with one key at the same moment make one start', async 
   expect(await starts()).toEqual({ twin: 1 });
 });
 
+test('makes the other lines of a batch of which one can not be made', async () => {
+  const broken = { image_url: `data:image/png;base64,${Buffer.from('no image').toString('base64')}` };
+  const lines = [
+    { prompt: 'a boat', size: '64x64' },
+    { prompt: 'a boat', size: '64x64', images: [broken], mask: broken },
+    { prompt: 'a ship', size: '64x64' },
+  ].map((body, index) => JSON.stringify({ custom_id: `line-${index}`, body }));
+  const form = new FormData();
+  form.set('purpose', 'batch');
+  form.set('file', new Blob([lines.join('\n')]), 'lines.jsonl');
+  const uploaded = await fetch(`${url}/files`, { method: 'POST', body: form });
+  const { id: input_file_id } = (await uploaded.json()) as { id: string };
+  const begun = await postJson(`${url}/batches`, {
+    input_file_id,
+    endpoint: '/v1/images/edits',
+    completion_window: '24h',
+  });
+  const batch = () => getJson<Record<string, unknown>>(`${url}/batches/${String(begun.body['id'])}`);
+  await expect.poll(async () => (await batch())['status']).toMatch(/completed|expired/);
+  const { error_file_id: errors, request_counts: counts } = await batch();
+  expect(counts).toEqual({ total: 3, completed: 2, failed: 1 });
+  const refused = await getJson(`${url}/files/${String(errors)}/content`);
+  expect(refused).toMatchObject({ custom_id: 'line-1', response: { status_code: 500 } });
+});
+
 test('plays faults in the shape of the wire', async () => {
   const outcomes: unknown[] = [];
   for (const fault of [
