@@ -176,6 +176,10 @@ describe('a batch as the vendor reports it', () => {
     [{ status: 'failed', errors: { data: [{ message: 'too many' }] } }, withoutIt('too many')],
     [{ status: 'failed', errors: 'many' }, withoutIt('its input was refused')],
     [{ status: 'expired' }, withoutIt('expired')],
+    [
+      { status: 'completed', request_counts: { total: 3, completed: 1, failed: 2 }, error_file_id: 'file-e' },
+      { state: 'running', progress: 99 },
+    ],
     [{ status: 'cancelled', output_file_id: null, error_file_id: null }, withoutIt('cancelled')],
   ])('is, by %j, for each of its lines %j', async (change, status) => {
     expect(await scripted().status(tell(change), stage.context)).toMatchObject(status);

@@ -223,6 +223,8 @@ async function readStatus(
     return { state: 'failed', error: unanswered(errors?.data?.[0]?.message ?? 'its input was refused') };
   }
   if (!WITH_RESULTS.has(status)) return { state: 'running', progress: computeProgress(counts) };
+  // Lines that are done were paid for: their file is named later.
+  if ((counts?.completed ?? 0) > 0 && batch.output_file_id == null) return { state: 'running', progress: 99 };
   const files = [batch.output_file_id, batch.error_file_id].filter((file) => file != null);
   const lines = await results.read({ id, files }, context);
   if (lines === null) return { state: 'running', progress: 99 };
