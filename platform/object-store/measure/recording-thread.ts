@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads';
 
-import { ALL_FORMATS, CustomSource, Input } from 'mediabunny';
+import { ALL_FORMATS, CustomSource, Input, Logging, LogLevel } from 'mediabunny';
 
 import type { Measures, FromMeasurer, ToMeasurer } from './measurable.ts';
 
@@ -20,6 +20,9 @@ let reads = 0;
 function post(message: FromMeasurer): void {
   parentPort?.postMessage(message);
 }
+
+// What it tells of odd files would stand between the lines of the log.
+Logging.level = LogLevel.Silent;
 
 parentPort?.on('message', (message: ToMeasurer) => {
   if (message.kind === 'measure') {

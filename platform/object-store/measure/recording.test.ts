@@ -3,7 +3,7 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import type { Worker } from 'node:worker_threads';
 
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 
 import type { Measurable } from './measurable.ts';
 import { measureRecording } from './recording.ts';
@@ -134,6 +134,16 @@ function farBehind(film: Buffer, boxes: number): Measurable {
 it('gives up a file of which much has to be read to find its index', async () => {
   expect(await measureRecording(farBehind(clip, 3), 'video/mp4')).toMatchObject({ width: 128 });
   expect(await measureRecording(farBehind(clip, 500), 'video/mp4')).toMatchObject({ width: null });
+});
+
+it('says nothing of its own on the standard streams, where the lines of the log are', async () => {
+  const odd = Buffer.from(clip);
+  odd.write('av00', odd.indexOf('avc1', odd.indexOf('stsd')));
+  const written = vi.spyOn(process.stderr, 'write');
+  // Twice: what a thread has written is here before the answer to its next file.
+  for (const _ of [1, 2]) await measureRecording(inMemory(odd), 'video/mp4');
+  expect(written.mock.calls.map(([text]) => String(text)).join('')).not.toContain('av00');
+  written.mockRestore();
 });
 
 it('throws what the store throws', async () => {

@@ -1,11 +1,14 @@
 import { parentPort } from 'node:worker_threads';
 
-import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input } from 'mediabunny';
+import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input, Logging, LogLevel } from 'mediabunny';
 
 import type { FirstFrame } from './decoder-messages.ts';
 import { imageDecoder, packetsAlone } from './h264.ts';
 
 /** The thread that takes the first image out of one video, and decodes it where it is H.264 of the Baseline profile. */
+
+// What it tells of odd files would stand between the lines of the log.
+Logging.level = LogLevel.Silent;
 
 parentPort?.once('message', (video: Uint8Array) => {
   void decodeFirstFrame(video)

@@ -1,6 +1,14 @@
 import { parentPort } from 'node:worker_threads';
 
-import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input, type InputVideoTrack } from 'mediabunny';
+import {
+  ALL_FORMATS,
+  BufferSource,
+  EncodedPacketSink,
+  Input,
+  type InputVideoTrack,
+  Logging,
+  LogLevel,
+} from 'mediabunny';
 
 import { type DecodedImage, SHEET_IMAGES, type SheetImages } from './decoder-messages.ts';
 import { imageDecoder, packetsAlone } from './h264.ts';
@@ -9,6 +17,9 @@ import { imageDecoder, packetsAlone } from './h264.ts';
 
 /** Widest image that is kept while the others are decoded. */
 const MAX_WIDTH = 640;
+
+// What it tells of odd files would stand between the lines of the log.
+Logging.level = LogLevel.Silent;
 
 parentPort?.once('message', (video: Uint8Array) => {
   void decodeImages(video)

@@ -8,6 +8,8 @@ import {
   EncodedPacketSink,
   Input,
   type InputAudioTrack,
+  Logging,
+  LogLevel,
 } from 'mediabunny';
 import { MPEGDecoder } from 'mpg123-decoder';
 import { OpusDecoder } from 'opus-decoder';
@@ -25,6 +27,9 @@ const CHUNK_BYTES = 64 * 1024;
 interface Decoded {
   readonly channelData: readonly Float32Array[];
 }
+
+// What it tells of odd files would stand between the lines of the log.
+Logging.level = LogLevel.Silent;
 
 parentPort?.once('message', (recording: Uint8Array) => {
   void computePeaks(recording)
