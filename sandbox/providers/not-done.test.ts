@@ -60,6 +60,12 @@ describe.each([
         400,
         { error: { status: 'INVALID_ARGUMENT' } },
       ],
+      [
+        '/v1beta/models/gemini-2.5-flash-preview-tts:generateContent',
+        { contents: [{ parts: [{ text: '?!' }] }], generationConfig: { responseModalities: ['AUDIO'] } },
+        400,
+        { error: { status: 'INVALID_ARGUMENT', message: expect.stringContaining('spoken') } },
+      ],
     ],
   ],
   ['minimax', bearer, [['/v1/music_generation', {}, 404, { type: 'error' }]]],

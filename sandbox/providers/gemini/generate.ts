@@ -24,7 +24,7 @@ export interface GeminiContext {
 
 /** The failure of a job that was refused half-way for its content. */
 export const MODERATED = 'moderated';
-/** Prefix of the failure of a job with unreadable media. */
+/** Prefix of the failure of a job whose media can't be read, or whose text can't be spoken. */
 export const UNREADABLE = 'unreadable: ';
 
 /** Tokens of one image or sound. */

@@ -1,5 +1,6 @@
 import type { Job, JobResult } from '../../jobs/job.ts';
 import { StudioError, type StudioVoiceId } from '../../studio/types/media-types.ts';
+import { UnreadableImage } from '../../studio/types/studio.ts';
 import { readText } from '../shared/inputs.ts';
 import { renderImage, type MediaTools, renderVideo, type Perform } from '../shared/perform.ts';
 import { replyTo } from '../shared/rules/reply.ts';
@@ -10,17 +11,15 @@ const NO_RESULT: JobResult = { files: [], texts: [], facts: {} };
 
 /** Runs a job of this wire. */
 export const perform: Perform = async (tools, job, signal, onPreview) => {
-  switch (job.operation) {
-    case 'file':
-      return NO_RESULT;
-    case 'video':
-      return performVideo(tools, job, signal);
-    case 'image':
-      return performImage(tools, job, signal, onPreview);
-    case 'speech':
-      return performSpeech(tools, job, signal);
-    default:
-      return answer(tools, job, signal);
+  if (job.operation === 'file') return NO_RESULT;
+  if (job.operation === 'video') return performVideo(tools, job, signal);
+  try {
+    if (job.operation === 'image') return await performImage(tools, job, signal, onPreview);
+    if (job.operation === 'speech') return await performSpeech(tools, job, signal);
+    return await answer(tools, job, signal);
+  } catch (error) {
+    if (!(error instanceof StudioError || error instanceof UnreadableImage)) throw error;
+    throw new Error(`${UNREADABLE}${error.message}`, { cause: error });
   }
 };
 
@@ -61,10 +60,7 @@ async function answer(tools: MediaTools, { input }: Job, signal: AbortSignal): P
   }
   const summaries: string[] = [];
   for (const bytes of media) {
-    const { summary } = await tools.studio.analyse(bytes, { signal }).catch((error: unknown) => {
-      if (error instanceof StudioError) throw new Error(`${UNREADABLE}${error.message}`, { cause: error });
-      throw error;
-    });
+    const { summary } = await tools.studio.analyse(bytes, { signal });
     summaries.push(summary);
   }
   const text = `${summaries.join('\n\n')} (Measured by local-rules, which is no language model; ${REMEDY}.)`;

@@ -13,7 +13,7 @@ import { toJobFault } from '../shared/stand-in.ts';
 import { invalid, moderated, openaiError, refuse } from './errors.ts';
 import { imagesBody, readImageBody } from './images.ts';
 import { perform } from './perform.ts';
-import type { OpenaiContext } from './start.ts';
+import { toRefusal, type OpenaiContext } from './start.ts';
 
 /**
  * Files and batches of images: a batch is a job that makes its lines one after the other, each journalled as the start of its
@@ -205,7 +205,7 @@ export async function performBatch(tools: MediaTools, batch: Job, signal: AbortS
     const { status, body } = await answerLine(tools, { batch, index, line, signal }).catch(
       (error: unknown) => {
         signal.throwIfAborted();
-        return refused(refuse(500, toError(error).message));
+        return refused(toRefusal(toError(error).message, 'edits'));
       },
     );
     const response = { status_code: status, request_id: `req_${randomUUID()}`, body };

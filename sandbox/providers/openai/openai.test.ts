@@ -224,6 +224,27 @@ test('makes the other lines of a batch of which one can not be made', async () =
   expect(refused).toMatchObject({ custom_id: 'line-1', response: { status_code: 500 } });
 });
 
+test('answers 400 to images that can not be read, as to what is wrong in a request', async () => {
+  const real = await startSandbox({ instantImages: false });
+  try {
+    const at = real.sandbox.wires.openai;
+    const data = `data:image/png;base64,${Buffer.from('no image').toString('base64')}`;
+    const content = [{ type: 'image_url', image_url: { url: data } }];
+    const form = new FormData();
+    form.set('prompt', 'make it blue');
+    form.append('image', new Blob(['no image']), 'one.png');
+    const messages = [{ role: 'user', content }];
+    const edited = fetch(`${at}/images/edits`, { method: 'POST', body: form });
+    const answers = [
+      (await postJson(`${at}/chat/completions`, { model: 'local-rules', messages })).body,
+      (await (await edited).json()) as object,
+    ];
+    expect(answers).toMatchObject([{ error: { param: 'messages' } }, { error: { param: 'image' } }]);
+  } finally {
+    await real.stop();
+  }
+});
+
 test('plays faults in the shape of the wire', async () => {
   const outcomes: unknown[] = [];
   for (const fault of [

@@ -1,16 +1,27 @@
 import type { JsonObject } from '../../../platform/json.ts';
 import type { Job, JobResult } from '../../jobs/job.ts';
 import { StudioError, type StudioVoiceId } from '../../studio/types/media-types.ts';
-import type { ImageFormat, ImageRequest } from '../../studio/types/studio.ts';
+import { type ImageFormat, type ImageRequest, UnreadableImage } from '../../studio/types/studio.ts';
 import { readText } from '../shared/inputs.ts';
 import { withMask } from '../shared/mask.ts';
 import { describeImage, inputImages, renderImage, type MediaTools, type Perform } from '../shared/perform.ts';
 import { replyTo } from '../shared/rules/reply.ts';
-import { UNSPEAKABLE } from './start.ts';
+import { INVALID } from './start.ts';
 
 /** Runs a job of this wire. */
 export const perform: Perform = async (tools, job, signal, onPreview) => {
   if (job.operation === 'file') return { files: [], texts: [], facts: {} };
+  try {
+    return await performCall(tools, job, signal, onPreview);
+  } catch (error) {
+    const isOfRequest = error instanceof UnreadableImage || error instanceof StudioError;
+    // A video tells it in its status.
+    if (!isOfRequest || job.operation === 'videos') throw error;
+    throw new Error(`${INVALID}${error.message}`, { cause: error });
+  }
+};
+
+const performCall: Perform = async (tools, job, signal, onPreview) => {
   const images = await inputImages(tools.journal, job.input);
   if (job.operation === 'chat') return answerChat(tools, job, images, signal);
   if (job.operation === 'speech') return performSpeech(tools, job, signal);
@@ -78,12 +89,7 @@ async function performSpeech(
     speed: Number(input['speed'] ?? 1),
     format,
   } as const;
-  const { bytes, contentType, duration } = await studio
-    .speech(request, { signal })
-    .catch((error: unknown) => {
-      if (error instanceof StudioError) throw new Error(`${UNSPEAKABLE}${error.message}`, { cause: error });
-      throw error;
-    });
+  const { bytes, contentType, duration } = await studio.speech(request, { signal });
   const name = `${id}.${format}`;
   await journal.writeImage(name, bytes);
   return { files: [{ name, contentType, duration }], texts: [], facts: {} };

@@ -102,17 +102,22 @@ function makeFingerprint({ operation, input, images }: OpenaiStart): string {
 function toStarted(job: Job, runner: JobRunner): Started {
   if (job.state === 'finished') return { job };
   if (job.failure === MODERATED) return { answer: moderated() };
-  if (job.failure?.startsWith(UNSPEAKABLE)) {
-    return { answer: invalid(job.failure.slice(UNSPEAKABLE.length), 'input') };
-  }
-  const message = job.failure ?? 'The request was cancelled.';
-  return { answer: refuse(500, runner.get(job.id) === null ? 'The request was lost.' : message) };
+  if (runner.get(job.id) === null) return { answer: refuse(500, 'The request was lost.') };
+  return { answer: toRefusal(job.failure ?? 'The request was cancelled.', job.operation) };
+}
+
+/** The error of work that failed: 400 where its request is to blame. */
+export function toRefusal(failure: string, operation: string): Answer {
+  if (!failure.startsWith(INVALID)) return refuse(500, failure);
+  return invalid(failure.slice(INVALID.length), BLAMED[operation] ?? 'image');
 }
 
 /** The failure of a job that was refused half-way for its content. */
 export const MODERATED = 'moderated';
-/** Prefix of the failure of a job whose text can't be spoken. */
-export const UNSPEAKABLE = 'unspeakable: ';
+/** Prefix of the failure of a job whose text can't be spoken, or whose images can't be read. */
+export const INVALID = 'invalid: ';
+/** The parameter that has it. */
+const BLAMED: Readonly<Record<string, string>> = { speech: 'input', chat: 'messages', edits: 'image' };
 
 function keyConflict(): Answer {
   return openaiError(409, {

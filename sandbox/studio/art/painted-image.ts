@@ -1,6 +1,7 @@
 import { createCanvas, loadImage, type Canvas } from '@napi-rs/canvas';
 
 import type { Size } from '../types/size.ts';
+import { UnreadableImage } from '../types/studio.ts';
 import { registerFonts, writeCaption } from './caption.ts';
 import { paintForeground, paintGround } from './ground.ts';
 import { createPainting, type Painting } from './painting.ts';
@@ -95,7 +96,9 @@ function compose(canvas: Canvas, painting: Painting): void {
 
 /** Blends a reference image into the scene. */
 async function blend(canvas: Canvas, painting: Painting, reference: Uint8Array): Promise<void> {
-  const image = await loadImage(reference);
+  const image = await loadImage(reference).catch((cause: unknown) => {
+    throw new UnreadableImage(cause);
+  });
   const { width, height } = canvas;
   const scale = Math.max(width / image.width, height / image.height);
   const wide = image.width * scale;
