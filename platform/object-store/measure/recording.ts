@@ -28,15 +28,17 @@ export async function measureRecording(
 ): Promise<Measures> {
   if (busy >= MAX_THREADS) await new Promise<void>((resolve) => waiting.push(resolve));
   busy += 1;
-  const thread = idle.pop() ?? startThread();
+  let thread: Worker | undefined;
   try {
+    // Throws where the machine has no more threads; the next file must not wait for this one then.
+    thread = idle.pop() ?? startThread();
     const measures = await ask(thread, { file, contentType, deadlineMs });
     if (measures === null) return { contentType, width: null, height: null, duration: null };
     thread.unref();
     idle.push(thread);
     return measures;
   } finally {
-    if (!idle.includes(thread)) void thread.terminate();
+    if (thread !== undefined && !idle.includes(thread)) void thread.terminate();
     busy -= 1;
     waiting.shift()?.();
   }
