@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, readdir, utimes, writeFile } from 'node:fs/promises';
+import { readFile, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 
@@ -300,5 +300,31 @@ test.each([
   expect(job).toMatchObject({ input: { prompt: 'a fox' }, result: { texts: ['a red fox'] } });
   await journal.settle();
   expect(await readFile(path.join(folder, 'jobs', 'one.json'), 'utf8')).not.toContain('fox');
+  await runner.stop();
+});
+
+test('answers a call whose end can not be written, as on a full disk', async () => {
+  const journal = await openJournal({
+    directory: folder,
+    maxJobs: 10,
+    maxAgeMs: 60_000,
+    logger: silentLogger(),
+  });
+  const runner = createJobRunner({
+    wire: 'openai',
+    journal,
+    latency: () => ({ ...DEFAULT_LATENCY, queuedMs: 0, runningMs: 0 }),
+    async perform() {
+      await rm(path.join(folder, 'jobs'), { recursive: true });
+      return { files: [], texts: ['a red fox'], facts: {} };
+    },
+    words: { moderate: 'refused', fail: 'failed' },
+    logger: silentLogger(),
+  });
+  await runner.submit({ id: 'one', operation: 'chat', reference: null, input: {}, fault: null });
+  expect(await runner.answered('one', AbortSignal.timeout(10_000))).toMatchObject({
+    state: 'finished',
+    result: { texts: ['a red fox'] },
+  });
   await runner.stop();
 });

@@ -153,8 +153,12 @@ async function update(runner: Runner, id: string, change: Partial<Job>): Promise
   if (job === null || hasEnded(job) || runner.isStopped) return;
   const next = { ...job, ...change };
   const isLast = hasEnded(next) && runner.calls.delete(id);
-  await runner.journal.save(isLast ? withoutWords(next) : next);
-  tell(runner, next);
+  try {
+    await runner.journal.save(isLast ? withoutWords(next) : next);
+  } finally {
+    // Also when it can't be written: whoever waits for the end would wait for ever.
+    tell(runner, next);
+  }
 }
 
 function tell(runner: Runner, job: Job): void {
