@@ -131,6 +131,13 @@ describe('recordings', () => {
     expect(await measure(await webm(width, 180, 2))).toMatchObject({ width: null, height: 180, duration: 2 });
   });
 
+  test('as browsers record them tell no length, and have a size also when finding the length takes too much', async () => {
+    const live = await webm(320, 180, 1, { isLive: true });
+    expect(await measure(live)).toMatchObject({ width: 320, height: 180, duration: 1 });
+    const large = await webm(320, 180, 7, { isLive: true, frameBytes: 1_000_000 });
+    expect(await measure(large)).toMatchObject({ width: 320, height: 180, duration: null });
+  });
+
   test('are read in pieces, never whole', async () => {
     const content = silence(600);
     let read = 0;
@@ -200,15 +207,21 @@ describe('texts', () => {
 });
 
 /** A container with the right index around frames that hold nothing: measuring does not decode. */
-async function webm(width: number, height: number, seconds: number): Promise<Buffer> {
+async function webm(
+  width: number,
+  height: number,
+  seconds: number,
+  { isLive = false, frameBytes = 20 } = {},
+): Promise<Buffer> {
   const target = new BufferTarget();
-  const output = new Output({ format: new WebMOutputFormat(), target });
+  const output = new Output({ format: new WebMOutputFormat({ appendOnly: isLive }), target });
   const source = new EncodedVideoPacketSource('vp9');
   output.addVideoTrack(source, { frameRate: 10 });
   await output.start();
   const decoderConfig = { codec: 'vp09.00.10.08', codedWidth: width, codedHeight: height };
+  const content = new Uint8Array(frameBytes);
   for (let frame = 0; frame < seconds * 10; frame += 1) {
-    const packet = new EncodedPacket(new Uint8Array(20), frame === 0 ? 'key' : 'delta', frame / 10, 0.1);
+    const packet = new EncodedPacket(content, frame === 0 ? 'key' : 'delta', frame / 10, 0.1);
     await source.add(packet, { decoderConfig });
   }
   await output.finalize();

@@ -38,7 +38,8 @@ async function measure(bytes: number, contentType: string): Promise<Measures> {
   try {
     const video = await input.getPrimaryVideoTrack();
     const audio = await input.getPrimaryAudioTrack();
-    const duration = await input.computeDuration();
+    // What a browser records does not say it: all of it is read then, which may be too much.
+    const duration = await input.computeDuration().catch(() => 0);
     return {
       contentType: correctType(contentType, { hasVideo: video !== null, hasAudio: audio !== null }),
       width: video === null ? null : possibleEdge(await video.getDisplayWidth()),
