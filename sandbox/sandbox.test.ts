@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, request } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import path from 'node:path';
 import { text as consume } from 'node:stream/consumers';
@@ -31,6 +31,12 @@ test('the page for people lists stand-ins and jobs, escapes what was asked, and 
       expect([answer.status, await answer.text()]).toEqual([404, 'next']);
     }
     expect((await fetch(`${origin}/sandbox/`, { method: 'POST' })).status).toBe(404);
+    // Express takes the path out of it, which is ours.
+    const { port } = server.address() as AddressInfo;
+    const odd = request({ port, path: 'http://127.0.0.1:99999/sandbox', timeout: 5_000 });
+    odd.once('timeout', () => odd.destroy()).end();
+    const [answer] = (await once(odd, 'response')) as [IncomingMessage];
+    expect([answer.statusCode, await consume(answer)]).toEqual([404, 'next']);
     // What the job made is on the page, and nothing else of the journal is.
     const findImage = async () =>
       /<img src="(results\/[^"]+)"/.exec(await (await fetch(`${origin}/sandbox/`)).text())?.[1];

@@ -168,9 +168,8 @@ async function load(
 
 function statusPage(upstreams: () => Promise<Upstreams>, journal: Journal): BrowserHandler {
   return (request, response, next) => {
-    upstreams().then(
-      ({ wires }) => createStatusPage({ wires: [...wires.values()], journal })(request, response, next),
-      (error: unknown) => (next === undefined ? response.destroy() : next(error)),
-    );
+    upstreams()
+      .then(({ wires }) => createStatusPage({ wires: [...wires.values()], journal })(request, response, next))
+      .catch((error: unknown) => (next === undefined ? response.destroy() : next(error)));
   };
 }

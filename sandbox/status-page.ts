@@ -19,9 +19,10 @@ type Serve = (request: IncomingMessage, response: ServerResponse, next?: (error?
 /** The status page, mounted by the gateway: the stand-ins, their last jobs and what these made. Read-only. */
 export function createStatusPage(options: StatusPageOptions): Serve {
   return (request, response, next) => {
-    const { pathname } = new URL(request.url ?? '/', 'http://sandbox');
+    // Empty for an address that is none, such as one with an impossible port.
+    const pathname = URL.parse(request.url ?? '/', 'http://sandbox')?.pathname ?? '';
     const isRead = request.method === 'GET' || request.method === 'HEAD';
-    if (isRead && /^(\/sandbox)?\/?$/.test(pathname)) {
+    if (isRead && /^(\/sandbox\/?|\/)$/.test(pathname)) {
       // Relative, as PUBLIC_URL may have a path prefix.
       const results = pathname.endsWith('/') ? 'results' : 'sandbox/results';
       // Alone, the sandbox has no console.

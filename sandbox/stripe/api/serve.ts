@@ -111,7 +111,7 @@ interface Requested {
 }
 
 async function readRequest(request: IncomingMessage): Promise<Requested> {
-  const url = new URL(request.url ?? '/', 'http://stripe');
+  const url = URL.parse(request.url ?? '/', 'http://stripe') ?? new URL('http://stripe');
   const method = request.method ?? 'GET';
   const key = request.headers['idempotency-key'];
   if (Number(request.headers['content-length'] ?? 0) > MAX_BODY) throw new Error('a request is too large');
