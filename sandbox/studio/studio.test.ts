@@ -57,7 +57,9 @@ test('a reference image changes the image', async () => {
   expect(await redness(blended.bytes)).toBeGreaterThan((await redness(plain.bytes)) + 20);
 });
 
-test('makes an exact size, and refuses one that is too large', async () => {
+test('makes an exact size, also the smallest of a web UI, and refuses one that is too large', async () => {
+  const smallest = await studio.image({ prompt: 'a boat', size: { width: 8, height: 8 } });
+  expect(await sharp(smallest.bytes).metadata()).toMatchObject({ width: 8, height: 8 });
   const image = await studio.image({ prompt: 'a boat', size: { width: 320, height: 200 } });
   expect([image.width, image.height]).toEqual([320, 200]);
   await expect(studio.image({ prompt: 'a boat', size: { width: 9_000, height: 10 } })).rejects.toThrow(

@@ -19,8 +19,8 @@ const MAX_EDGE = 4_096;
 const MAX_CHARACTERS = 10_000;
 
 const exactSize = z.object({
-  width: z.number().int().min(16).max(MAX_EDGE),
-  height: z.number().int().min(16).max(MAX_EDGE),
+  width: z.number().int().min(8).max(MAX_EDGE),
+  height: z.number().int().min(8).max(MAX_EDGE),
 });
 const videoLimits = z.object({
   durationSeconds: z.number().min(1).max(30).default(5),
