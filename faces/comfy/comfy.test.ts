@@ -151,21 +151,32 @@ describe("Comfy's SDK", () => {
     expect(Date.parse(expiresAt) - Date.parse(completedAt)).toBe(36_525 * 86_400_000);
   });
 
-  it('is shown what a sampler has so far, and what runs', async () => {
-    // Of its seven nodes the fifth samples, from 57 to 71 percent: it is held there, with one preview shown.
-    await kiln.control('latency', { queuedMs: 0, runningMs: 1_500, progressSteps: 12, holdAt: 62 });
+  it('is shown what a sampler has so far, and what runs', async ({ onTestFinished }) => {
+    const holdAt = (percent: number) => kiln.control('latency', { holdAt: percent });
+    onTestFinished(async () => {
+      await holdAt(100);
+      await fast();
+    });
+    // Of its seven nodes the fifth samples, from 57 to 71 percent. It waits before that until its machine is listened to, and
+    // there, with one preview shown, until a second stream is open.
+    await kiln.control('latency', { queuedMs: 0, runningMs: 1_500, progressSteps: 12, holdAt: 46 });
     const graph = bundled[0]?.workflow as unknown as Record<string, { class_type: string }>;
     const job = await anna.submit(anna.workflows.fromJson(graph));
+    await until(
+      async () => (await api('anna', 'GET', `/jobs/${job.id}`)).body.progress?.current_node ?? null,
+      (node) => node !== null,
+      20_000,
+    );
+    await holdAt(62);
     const events: ComfyEvent[] = [];
     const later: string[] = [];
     for await (const event of job.events()) {
       if (event.kind === 'preview' && later.length === 0) {
         for await (const { kind } of job.events()) if (later.push(kind) === 3) break;
-        await kiln.control('latency', { holdAt: 100 });
+        await holdAt(100);
       }
       events.push(event);
     }
-    await fast();
     expect(later).toEqual(['statusChange', 'preview', 'progress']);
     const sampler = Object.keys(graph).find((id) => graph[id]?.class_type === 'KSampler');
     const preview = events.find((event) => event.kind === 'preview');

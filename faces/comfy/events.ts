@@ -15,7 +15,7 @@ export async function* jobEvents(
   stop: AbortSignal,
 ): AsyncGenerator<ComfyEvent> {
   const seen = lastSeen(call);
-  const shown: Shown = { status: '', log: '' };
+  const shown: Shown = { status: '', log: '', nodes: new Set() };
   if (seen === null) {
     if (isEnded(task)) {
       yield* endingEvents(call, task);
@@ -43,6 +43,8 @@ export async function* jobEvents(
 interface Shown {
   status: string;
   log: string;
+  /** Ids of nodes: as many as the graph has at most. */
+  readonly nodes: Set<string>;
 }
 
 /** A status or a line of the log that is new; nodes are told once, not at each of their steps. */
@@ -50,13 +52,14 @@ function* changesAt(entry: Progress, shown: Shown): Generator<ComfyEvent> {
   const status = statusAt(entry);
   if (status !== shown.status) yield { name: 'status', data: { status, queue_position: null } };
   shown.status = status;
-  const { code, node, preview } = entry.stageInfo;
-  // A preview is stored while the next node may begin already.
-  if (preview !== null) return;
+  const { code, node } = entry.stageInfo;
   const log = node === null ? entry.stage : `node ${node.nodeId} (${node.classType ?? 'unknown'})`;
   const level = TROUBLES.has(code) ? 'warning' : 'info';
-  if (log !== shown.log) yield { name: 'log', data: { level, message: log } };
+  // A preview is stored while the next node may begin already.
+  const isTold = node === null ? log === shown.log : shown.nodes.has(node.nodeId);
+  if (!isTold) yield { name: 'log', data: { level, message: log } };
   shown.log = log;
+  if (node !== null) shown.nodes.add(node.nodeId);
 }
 
 const TROUBLES: ReadonlySet<Progress['stageInfo']['code']> = new Set([

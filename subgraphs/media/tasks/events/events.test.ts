@@ -125,6 +125,19 @@ describe('progress reports', () => {
     expect(await service.events(id, 2, 100)).toEqual([]);
   });
 
+  it('that wait are not written after one that is written at once', async () => {
+    const transactor = createTransactor(engine);
+    const writer = createProgressWriter({ database: engine.database, transactor, logger: engine.logger });
+    const id = await openTask();
+    const report = { taskId: id, step: 1, estimated: false, stepProgress: null } as const;
+    await engine.pool.query(`update media.task_steps set state = 'RUNNING' where task_id = $1`, [id]);
+    writer.report({ ...report, stage: 'rendering', progress: 20 });
+    await writer.write({ ...report, stage: 'rendering, preview 1', progress: 20 });
+    await writer.close();
+    const log = await engine.service(toRegistry()).events(id, 1, 100);
+    expect(log.map(({ stage }) => stage)).toEqual(['rendering, preview 1']);
+  });
+
   it('that came while others could not be written are written next', async () => {
     const batches: string[][] = [];
     const lines: unknown[] = [];

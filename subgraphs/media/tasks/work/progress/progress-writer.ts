@@ -78,8 +78,12 @@ export function createProgressWriter(options: ProgressWriterOptions) {
       pending.set(report.taskId, report);
       schedule();
     },
-    /** Writes a report at once, which no newer one takes the place of. */
-    write: (report: ProgressReport): Promise<void> => write(options, [report]),
+    /** Writes a report at once, which no newer one takes the place of; after older ones of its task, or in place of them. */
+    async write(report: ProgressReport): Promise<void> {
+      pending.delete(report.taskId);
+      await flushing;
+      await write(options, [report]);
+    },
     /** Writes the pending reports and stops. */
     async close(): Promise<void> {
       if (timer !== null) clearTimeout(timer);
