@@ -270,16 +270,14 @@ function endedJob(id: string, at: number): Job {
   };
 }
 
+const openTen = () =>
+  openJournal({ directory: folder, maxJobs: 10, maxAgeMs: 60_000, logger: silentLogger() });
+
 test.each([
   ['while it is waited for', 30],
   ['before anybody waits for it', 0],
 ])('keeps no words of the job of a call that ended %s', async (_, pauseMs) => {
-  const journal = await openJournal({
-    directory: folder,
-    maxJobs: 10,
-    maxAgeMs: 60_000,
-    logger: silentLogger(),
-  });
+  const journal = await openTen();
   const runner = createJobRunner({
     wire: 'openai',
     journal,
@@ -304,12 +302,7 @@ test.each([
 });
 
 test('answers a call whose end can not be written, as on a full disk', async () => {
-  const journal = await openJournal({
-    directory: folder,
-    maxJobs: 10,
-    maxAgeMs: 60_000,
-    logger: silentLogger(),
-  });
+  const journal = await openTen();
   const runner = createJobRunner({
     wire: 'openai',
     journal,

@@ -85,7 +85,7 @@ export const client = new ApolloClient({
   ),
 });
 
-// Whoever comes next has chosen no cell, and asks for nothing of the one that was chosen.
+// The next caller begins in the cell of this address. Before what follows, which asks again.
 onCredential(() => chooseCell(null));
 // Another caller, or another cell, shows other things: the socket is opened again, and what is shown is asked for again.
 onCredential(beginAnew);

@@ -1,8 +1,7 @@
 import type { Job, JobResult } from '../../jobs/job.ts';
-import { StudioError, type StudioVoiceId } from '../../studio/types/media-types.ts';
-import { UnreadableImage } from '../../studio/types/studio.ts';
+import type { StudioVoiceId } from '../../studio/types/media-types.ts';
 import { readText } from '../shared/inputs.ts';
-import { renderImage, type MediaTools, renderVideo, type Perform } from '../shared/perform.ts';
+import { isOfRequest, renderImage, type MediaTools, renderVideo, type Perform } from '../shared/perform.ts';
 import { replyTo } from '../shared/rules/reply.ts';
 import { UNREADABLE } from './generate.ts';
 
@@ -18,7 +17,7 @@ export const perform: Perform = async (tools, job, signal, onPreview) => {
     if (job.operation === 'speech') return await performSpeech(tools, job, signal);
     return await answer(tools, job, signal);
   } catch (error) {
-    if (!(error instanceof StudioError || error instanceof UnreadableImage)) throw error;
+    if (!isOfRequest(error)) throw error;
     throw new Error(`${UNREADABLE}${error.message}`, { cause: error });
   }
 };

@@ -1,10 +1,17 @@
 import type { JsonObject } from '../../../platform/json.ts';
 import type { Job, JobResult } from '../../jobs/job.ts';
-import { StudioError, type StudioVoiceId } from '../../studio/types/media-types.ts';
-import { type ImageFormat, type ImageRequest, UnreadableImage } from '../../studio/types/studio.ts';
+import type { StudioVoiceId } from '../../studio/types/media-types.ts';
+import type { ImageFormat, ImageRequest } from '../../studio/types/studio.ts';
 import { readText } from '../shared/inputs.ts';
 import { withMask } from '../shared/mask.ts';
-import { describeImage, inputImages, renderImage, type MediaTools, type Perform } from '../shared/perform.ts';
+import {
+  describeImage,
+  inputImages,
+  isOfRequest,
+  renderImage,
+  type MediaTools,
+  type Perform,
+} from '../shared/perform.ts';
 import { replyTo } from '../shared/rules/reply.ts';
 import { INVALID } from './start.ts';
 
@@ -14,9 +21,8 @@ export const perform: Perform = async (tools, job, signal, onPreview) => {
   try {
     return await performCall(tools, job, signal, onPreview);
   } catch (error) {
-    const isOfRequest = error instanceof UnreadableImage || error instanceof StudioError;
     // A video tells it in its status.
-    if (!isOfRequest || job.operation === 'videos') throw error;
+    if (!isOfRequest(error) || job.operation === 'videos') throw error;
     throw new Error(`${INVALID}${error.message}`, { cause: error });
   }
 };

@@ -109,15 +109,19 @@ function toStarted(job: Job, runner: JobRunner): Started {
 /** The error of work that failed: 400 where its request is to blame. */
 export function toRefusal(failure: string, operation: string): Answer {
   if (!failure.startsWith(INVALID)) return refuse(500, failure);
-  return invalid(failure.slice(INVALID.length), BLAMED[operation] ?? 'image');
+  return invalid(failure.slice(INVALID.length), INVALID_PARAMETERS[operation] ?? 'image');
 }
 
 /** The failure of a job that was refused half-way for its content. */
 export const MODERATED = 'moderated';
 /** Prefix of the failure of a job whose text can't be spoken, or whose images can't be read. */
 export const INVALID = 'invalid: ';
-/** The parameter that has it. */
-const BLAMED: Readonly<Record<string, string>> = { speech: 'input', chat: 'messages', edits: 'image' };
+/** The parameter that has it, by the operation. */
+const INVALID_PARAMETERS: Readonly<Record<string, string>> = {
+  speech: 'input',
+  chat: 'messages',
+  edits: 'image',
+};
 
 function keyConflict(): Answer {
   return openaiError(409, {

@@ -1,9 +1,14 @@
 import type { JsonObject } from '../../../platform/json.ts';
 import type { Job, JobResult } from '../../jobs/job.ts';
 import type { Journal } from '../../jobs/journal.ts';
-import type { VideoRequest } from '../../studio/types/media-types.ts';
+import { StudioError, type VideoRequest } from '../../studio/types/media-types.ts';
 import { MOST_LINES } from '../../studio/types/size.ts';
-import { MOST_REFERENCES, type ImageRequest, type Studio } from '../../studio/types/studio.ts';
+import {
+  MOST_REFERENCES,
+  type ImageRequest,
+  type Studio,
+  UnreadableImage,
+} from '../../studio/types/studio.ts';
 
 /** What renders the result of a job. */
 export interface MediaTools {
@@ -94,6 +99,11 @@ export async function renderImages(
     results.push(await renderImage(tools, { id, index, onPreview }, own, signal));
   }
   return { files: results.flatMap(({ files }) => files), texts: [], facts: results[0]?.facts ?? {} };
+}
+
+/** Whether the media or texts of a request are to blame for an error of the studio, and not the sandbox. */
+export function isOfRequest(error: unknown): error is Error {
+  return error instanceof StudioError || error instanceof UnreadableImage;
 }
 
 /** The lines of a resolution by its vendor's name, such as `720p` or `4k`, as far as the studio renders them. */

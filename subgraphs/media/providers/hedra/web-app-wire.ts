@@ -5,7 +5,7 @@ import { modelGone, UpstreamError } from '../../domain/failure.ts';
 import type { JobStatus, VoiceList } from '../contract/provider.ts';
 import { toRemoteFile, throwStatus, type ExchangeAnswer } from '../shared/exchange.ts';
 import { parseDetail, createReader, listOf, number, percentOfShare, text } from '../shared/reader.ts';
-import { CODES } from './wire.ts';
+import { ERROR_CODES } from './wire.ts';
 
 /** The bodies of Hedra's older API, parsed leniently. */
 
@@ -114,6 +114,6 @@ function toFailure({ error, error_message: detail }: Generation): UpstreamError 
   }
   const isModerated = error?.reason_code?.startsWith('MODERATION_') === true || /\bmoderat/i.test(reason);
   const type = isModerated ? 'MODERATION_FAILED' : (error?.type ?? '');
-  const [code, retryable] = CODES[type] ?? (['UNAVAILABLE', true] as const);
+  const [code, retryable] = ERROR_CODES[type] ?? (['UNAVAILABLE', true] as const);
   return new UpstreamError(code, message, { retryable });
 }

@@ -172,7 +172,7 @@ export function readSpeech(found: Job): string {
 }
 
 /** The error of each code of a failed job, and whether a retry may succeed where the vendor does not say. */
-export const CODES: Readonly<Record<string, readonly [UpstreamCode, boolean]>> = {
+export const ERROR_CODES: Readonly<Record<string, readonly [UpstreamCode, boolean]>> = {
   INVALID_ARGUMENT: ['INVALID_INPUT', false],
   FAILED_PRECONDITION: ['INVALID_INPUT', false],
   MODERATION_FAILED: ['MODERATION_REFUSED', false],
@@ -184,7 +184,7 @@ export const CODES: Readonly<Record<string, readonly [UpstreamCode, boolean]>> =
 };
 
 function toFailure(found: Problem | null | undefined): UpstreamError {
-  const [code, isRetryable] = CODES[found?.code ?? ''] ?? (['UNAVAILABLE', true] as const);
+  const [code, isRetryable] = ERROR_CODES[found?.code ?? ''] ?? (['UNAVAILABLE', true] as const);
   const message = readMessage(found, 'it failed without a reason');
   // Another binding may have credit, whatever this one says of its own.
   const retryable = code === 'OUT_OF_CREDIT' || (found?.retryable ?? isRetryable);
